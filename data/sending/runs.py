@@ -30,7 +30,7 @@ CUT_SHORT = "The run ended before an answer came."
 def running(
     ledger: Ledger, held: Lease, campaign_id: int, per_second: float | None = None
 ) -> Iterator[Running]:
-    """Begin a run; call `recover` before. Raises AnotherLedger or OlderLedger (receipts.py).
+    """Begin a run; call `recover` before. Raises NotTheNewest (receipts.py).
 
     `per_second`: the most invitations a second, of all runs of the ledger together.
     """

@@ -228,11 +228,6 @@ _CAUSES = (
         f"If it is not the ledger, name the ledger in CAMPAIGN_DATABASE_URL. Else: {_RESTORE}",
     ),
     ("malformed|corrupt", "it is damaged", _RESTORE),
-    (
-        "no module named 'psycopg",
-        "that needs the package psycopg",
-        'Type  pip install "psycopg[binary]"  or leave out CAMPAIGN_DATABASE_URL.',
-    ),
 )
 
 

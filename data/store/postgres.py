@@ -50,3 +50,11 @@ def engine(address: URL, **more: Any) -> Engine:
 def alone(connection: Connection) -> None:
     """Keep other writers out until this transaction ends, as BEGIN IMMEDIATE does in a file."""
     connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _ALONE})
+
+
+# Which server, timeline, database and table this is: others once a dump was restored.
+IDENTITY = text("""
+    SELECT concat_ws('-', system_identifier, timeline_id, oid, 'ledger'::regclass::oid)
+    FROM pg_control_system(), pg_control_checkpoint(), pg_database
+    WHERE datname = current_database()
+""")

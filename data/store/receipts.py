@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 from platformdirs import user_data_path
@@ -23,34 +22,28 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt
 from sqlmodel import Session, col, func, select
 
 from config.errors import CampaignError, NotAsTyped
-from config.settings import is_loopback
+from data.store import postgres
 from data.store.files import replace
 from data.store.lease import file_name, lock_file
-from data.store.ledger import Ledger, LedgerGone, place_of
+from data.store.ledger import Ledger, LedgerGone
 from data.store.tables import CAMPAIGN, Campaign, Decision, LedgerId, now
 
-# Words of the journal. REFUSED: receipts stopped the ledger; the value is what they said. ACCEPT:
-# a person accepted the ledger in spite of exactly these receipts.
-REFUSED, ACCEPT = "refuse-ledger", "accept-ledger"
+# Words of the journal. REFUSED: receipts stopped the ledger; the value is what they said. ACCEPT: a
+# person accepted the ledger in spite of exactly these. SERVER: where a ledger on a server was first
+# used, or accepted; a restored dump is elsewhere (postgres.py).
+REFUSED, ACCEPT, SERVER = "refuse-ledger", "accept-ledger", "ledger-server"
 STEPS, SECONDS = 100, 1.0  # after either, the mark grows again
 # Processes that commit claims share this lock. A process that moves the log into the file holds it
 # alone, and writes a new sign into it.
 CLAIMING, SIGN = ".sending", 16
 OF_A_LEDGER = ".ledger"  # the suffix of a whole ledger's receipt
+HERE = "http:"  # without TLS, only a service on this machine is spoken to (settings.py)
 
 
-class AnotherLedger(CampaignError):
-    says = """{key} was sent from another ledger: {place}, until {written}. This one, {here},
-    does not know who was invited then. Nothing was sent. Set CAMPAIGN_DATABASE_URL to that
-    ledger. If it is lost and you know that nobody would be invited twice, accept this one:"""
-    then = "campaign settle {key} --accept-ledger --why TEXT"
-    exit_code = 3
-
-
-class OlderLedger(CampaignError):
-    says = """The receipt {receipt} {says}, so the ledger {here} may be an older copy, which does
-    not know who of {key} was invited since. Nothing was sent. Bring back the newer ledger, with
-    its log (the file that ends in -wal). If it is lost and you know that nobody would be invited
+class NotTheNewest(CampaignError):
+    says = """{evidence}. So this ledger, {here}, may not know who of {key} was invited since.
+    Nothing was sent. Bring back the newer ledger, with its log (the file that ends in -wal), or
+    name it in CAMPAIGN_DATABASE_URL. If it is lost and you know that nobody would be invited
     twice, accept this one:"""
     then = "campaign settle {key} --accept-ledger --why TEXT"
     exit_code = 3
@@ -80,7 +73,7 @@ class Receipt(BaseModel):
 
 
 def check(ledger: Ledger, key: str, service: str, file: Path) -> None:
-    """Raise AnotherLedger or OlderLedger if a receipt stops this ledger.
+    """Raise NotTheNewest if a receipt stops this ledger, or a database that was restored or moved.
 
     The campaign may be new to the ledger. `service` is an address, `file` the definition.
     """
@@ -92,12 +85,15 @@ def check(ledger: Ledger, key: str, service: str, file: Path) -> None:
         accepted = _newest(session, ACCEPT, key) or ()
         new = [each for each, said in zip(found, says, strict=True) if said not in accepted]
         stops = [_against(session, *each, key, service) for each in new]
-    if refusal := next(filter(None, stops), None):
-        with ledger.writing() as session:
-            if _newest(session, REFUSED, key) != says:
-                value = {"campaign": key, "says": says}
-                session.add(Decision(who="campaign", word=REFUSED, value=value))
-        raise refusal
+        server = session.scalar(postgres.IDENTITY) if ledger.on_a_server else ""
+        known = _newest(session, SERVER, "")
+    if server and known is None:
+        _note(ledger, SERVER, "", [server])  # where the ledger is first used
+    elif server not in (known or [server]):
+        stops.append("The database was restored or moved")
+    if evidence := next(filter(None, stops), None):
+        _note(ledger, REFUSED, key, [*says, server])
+        raise NotTheNewest(evidence=evidence, here=ledger.place, key=key)
 
 
 def accept(session: Session, key: str, who: str, why: str) -> None:
@@ -107,8 +103,8 @@ def accept(session: Session, key: str, who: str, why: str) -> None:
     """
     if (says := _newest(session, REFUSED, key)) is None:
         raise NothingToAccept(key=key)
-    value = {"campaign": key, "says": says}
-    session.add(Decision(who=who, why=why, word=ACCEPT, value=value))
+    for word, of in ((ACCEPT, key), (SERVER, "")):
+        session.add(Decision(who=who, why=why, word=word, value={"campaign": of, "says": says}))
     own, known = _own(session)
     if isinstance(known, Receipt) and _said(_of_the_ledger(own.uuid), known) in says:
         own.mark = max(own.mark, known.mark)  # accepted for every campaign
@@ -234,7 +230,7 @@ def _own(session: Session) -> tuple[LedgerId, "Receipt | Exception | None"]:
 
 def _places(key: str, service: str, file: Path) -> tuple[Path, Path]:
     """The paths of a campaign's receipts. A service on this machine (a sandbox) has its own."""
-    name = f"{file_name(key)}{'.tried' if _is_here(service) else ''}.receipt"
+    name = f"{file_name(key)}{'.tried' if service.startswith(HERE) else ''}.receipt"
     return file.resolve().with_name(name), _copy(name)
 
 
@@ -272,23 +268,21 @@ def _write(
 
 def _against(
     session: Session, path: Path, receipt: Receipt | Exception | None, key: str, service: str
-) -> CampaignError | None:
-    """The error that a receipt raises against this ledger, if any."""
-    here = place_of(session.get_bind().engine.url)
+) -> str | None:
+    """What a receipt says against this ledger, if anything."""
     if isinstance(receipt, Exception):
-        return OlderLedger(key=key, here=here, receipt=path, says="cannot be read")
+        return f"The receipt {path} cannot be read"
     whole = path.suffix == OF_A_LEDGER
     # Two addresses on this machine are two services; two real ones may be the same service.
-    if receipt is None or (_is_here(service) and receipt.service != service and not whole):
+    if receipt is None or (service.startswith(HERE) and receipt.service != service and not whole):
         return None
-    written = f"{receipt.written.astimezone():%Y-%m-%d %H:%M:%S}"
+    until = f"until {receipt.written.astimezone():%Y-%m-%d %H:%M:%S}"
     if receipt.ledger != session.exec(select(LedgerId.uuid)).one():
-        return AnotherLedger(key=key, here=here, place=receipt.place, written=written)
+        return f"{key} was sent from another ledger, {receipt.place}, {until}"
     of_the_key = select(CAMPAIGN.c.mark).where(CAMPAIGN.c.key == key)
     mark = session.scalar(select(LedgerId.mark) if whole else of_the_key) or 0
-    until = f"says that more was sent{' or decided' if whole else ''}, until {written}"
-    older = OlderLedger(key=key, here=here, receipt=path, says=until)
-    return older if receipt.mark > mark else None
+    more = f"more was sent{' or decided' if whole else ''}, {until}"
+    return f"The receipt {path} says that {more}" if receipt.mark > mark else None
 
 
 def _said(path: Path, receipt: Receipt | Exception | None) -> str:
@@ -305,5 +299,8 @@ def _newest(session: Session, word: str, key: str) -> list[str] | None:
     return next((value.get("says", []) for value in values), None)
 
 
-def _is_here(service: str) -> bool:
-    return is_loopback(urlsplit(service).hostname or "")
+def _note(ledger: Ledger, word: str, key: str, says: list[str]) -> None:
+    with ledger.writing() as session:
+        if _newest(session, word, key) != says:
+            value = {"campaign": key, "says": says}
+            session.add(Decision(who="campaign", word=word, value=value))

@@ -12,7 +12,7 @@ from data.decisions.decisions import By
 from data.decisions.doubts import Settlement, settle_all
 from data.eligibility.holds import Hold, Kind, Scope
 from data.store.lease import AtWork
-from data.store.receipts import OlderLedger
+from data.store.receipts import NotTheNewest
 from data.store.states import Op, State
 from data.store.tables import now
 from flows.cli.words import planned
@@ -162,7 +162,7 @@ def test_somebody_who_needs_a_person_keeps_nobody_else_from_going_on(desk) -> No
 
 # -- broken off --------------------------------------------------------------------------------
 
-BEHIND = OlderLedger(receipt="r", says="cannot be read", here="l", key="backend")
+BEHIND = NotTheNewest(evidence="The receipt r cannot be read", here="l", key="backend")
 
 
 @pytest.mark.parametrize(

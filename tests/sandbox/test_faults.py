@@ -89,14 +89,6 @@ def test_a_created_project(start: Callable[..., Client]) -> None:
         assert client.project().json() == expected
 
 
-def test_a_list_of_problems(client: Client) -> None:
-    """It comes with a header that says when, or where to."""
-    date = "Wed, 21 Oct 2026 07:28:00 GMT"
-    client.sandbox.faults["problems"] = [faults.throttled(date), faults.redirect(2)]
-    assert client.call("GET", "/api/problems").headers["retry-after"] == date
-    assert client.call("GET", "/api/problems").headers["location"] == "/login"
-
-
 def test_limits_on_a_list(client: Client) -> None:
     """One bad row costs the whole request; too many people are too many."""
     client.sandbox.faults["add"] = [faults.at_most(2), faults.bad_row("bob@x.org")]

@@ -1,13 +1,15 @@
 """A ledger on a PostgreSQL server: its transactions are what ours are in a file."""
 
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
 from data.store import ledger as module
+from data.store import receipts
 from data.store.ledger import Ledger, NotMigrated
 from tests.data.desk import Desk
-from tests.data.ledgers import empty, new_url, postgres
+from tests.data.ledgers import Postgres, empty, new_url, postgres
 
 __all__ = ["empty", "new_url", "postgres"]
 
@@ -48,3 +50,19 @@ def test_it_plans_by_the_people_that_were_taken_in(new_url: str) -> None:
             asked = "SELECT reltuples FROM pg_class WHERE relname IN ('person', 'step')"
             counted = session.connection().exec_driver_sql(asked).scalars().all()
     assert sorted(counted) == [2, 6]
+
+
+def test_a_copy_of_it_sends_nothing_until_a_person_accepts_it(
+    new_url: str, postgres: Postgres, tmp_path: Path
+) -> None:
+    """Even where no receipts are: on another machine, with another folder."""
+    of = "https://api.example.com", tmp_path / "backend.yaml"
+    with Ledger.open(new_url) as ledger:
+        receipts.check(ledger, "backend", *of)
+    with Ledger.open(postgres.database(str(ledger.url.database))) as copy:
+        with pytest.raises(receipts.NotTheNewest, match="restored or moved"):
+            receipts.check(copy, "backend", *of)
+        with copy.writing() as session:
+            receipts.accept(session, "backend", "Ada", "nobody was invited since")
+        for key in ("backend", "frontend"):
+            receipts.check(copy, key, *of)
