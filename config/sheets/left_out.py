@@ -128,13 +128,12 @@ def marked_rows(table: Table, rows: Sequence[int]) -> dict[str, dict[int, str]]:
     people, means = table.frame.filter(PERSON).itertuples(name=None), fields_of(table.headers, {})
     # A whole name may be struck out that is not sent, because its parts are.
     person = _person(table) | {at for at, field in enumerate(means) if field in PERSON[:-1]}
-    said = {row: shown(text) for (row, _), text in table.grid.comments.items()}
     marked = {
         ELSEWHERE: {row: shown(title) for row, title in table.elsewhere.items()},
         "struck through or red": {row: "" for row, column in table.grid.struck if column in person},
         "hidden": dict.fromkeys(table.grid.hidden, ""),
         "coloured differently": dict.fromkeys(_coloured(table, sorted(person)), ""),
-        "commented": said,
+        "commented": {row: shown(text) for (row, _), text in table.grid.comments.items()},
         "like a test": {row: "" for row, *texts in people if is_test(texts)},
     }
     found: dict[str, dict[int, str]] = {}
@@ -285,7 +284,7 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
     duplicate, never = pattern("duplicate").fullmatch, pattern("out_never").search
     wanted = {_column(table, name, FIELD) or 0: values for name, values in spec.where.items()}
     ignored = _person(table) | {_column(table, name, IGNORE) for name in spec.ignore}
-    cases, tells, asks = set[int](), set[int](), set[int]()
+    cases, tells, asks = set[int](), {*wanted}, set[int]()
     for at, title in enumerate(titles):
         values = wanted.get(at, ())
         if "yes" in map(answer, values) and re.search(r"(?i)\?|rsvp", title):
@@ -293,7 +292,8 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
         elif says("out", title, title=True):
             (ignored if duplicate(worded(title)) else tells).add(at)
         elif says("sent", title, title=True):  # `where` may keep a test by its name
-            (ignored if any(it and not is_not_so(it) for it in values) else tells).add(at)
+            by_name = any(it and not is_not_so(it) and answer(it) != "yes" for it in values)
+            (tells.discard if by_name else tells.add)(at)
         elif not is_titled(title, "status") and not any(map(answer, values)):
             cases |= {at} if values or (is_titled(title, "job") and "?" not in title) else set()
 
@@ -304,7 +304,7 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
         values = wanted.get(at, ())
         if at in asks and without_figures(text) and answer(text) not in {"yes", "not_so"}:
             return compared(text) not in map(compared, values)
-        told = _deciding_values(titles[at], {text: 1}) if values or at in tells else excludes(text)
+        told = _deciding_values(titles[at], {text: 1}) if at in tells else excludes(text)
         return bool(told) or text in _negated(titles[at], [text, *values])
 
     kept: dict[str, list[int]] = {}
@@ -330,10 +330,9 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
 
 def has_remark_beside(value: str) -> bool:
     """Whether a value has an excluding remark, in brackets or beside a dash."""
-    parts = _DASH.split(value)
-    beside = len(parts) > 1 and any(says("out", each, "match") for each in parts)
-    asides = _BRACKETS.findall(value)
-    return beside or any(excludes(each) or answer(each) in {"no", "hold"} for each in asides)
+    parts, asides = _DASH.split(value), _BRACKETS.findall(value)
+    said = asides if len(parts) == 1 else [*asides, *parts]
+    return any(excludes(each) or answer(each) in {"no", "hold"} for each in said)
 
 
 def _apart(table: Table, rows: Sequence[int], first: Collection[str]) -> dict[str, Counts]:
@@ -362,7 +361,6 @@ def _question(found: Sequence[Finding], spec: "PeopleTable") -> Mistake:
     columns = {f.title: f.keep or [f.blank] for f in found if f.title and not f.do}
     lines = [f"Decide who is invited. {'; '.join(each.what for each in found)}."]
     if columns:
-        them = "it" if len(columns) == 1 else "a column"
         one = found[0].keep if len(columns) == 1 else []
         only = some(["those without it" if not each else plain(each) for each in one], NAMED)
         names = (" ".join(name.split()) for name in (*spec.ignore, *columns))
@@ -370,7 +368,7 @@ def _question(found: Sequence[Finding], spec: "PeopleTable") -> Mistake:
         lines[0] += " Write one of these lines under candidates:"
         to = f"invite only {only}" if only else "choose"
         lines.append(f"To {to}:  {line({**spec.where, **columns})}")
-        lines.append(f"If {them} decides nothing:  ignore: [{ignore}]")
+        lines.append(f"If a column decides nothing:  ignore: [{ignore}]")
     lines += dict.fromkeys(each.do for each in found if each.do)
     return Mistake(found[0].place, "\n    ".join(lines))
 

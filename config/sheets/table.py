@@ -252,8 +252,10 @@ def _columns(
         at, last = all_of["full_name"][0], all_of["last_name"][0]
         body = ([*cells, *[""] * len(titles)] for row, cells in grid.rows if row > header)
         names = [[{*comparable(row[n]).split()} for n in (at, last)] for row in body if row[last]]
-        if "first_name" in all_of or (names and not any(part <= name for name, part in names)):
-            del all_of["full_name"]  # Name has the first names
+        in_parts = "first_name" in all_of or (names and not any(a >= b for a, b in names))
+        wholly = not names and "last_name" not in columns  # Calendly fills in whole names alone
+        without = PERSON[1:3] if wholly else PERSON[:1] if in_parts else ()
+        all_of = {name: its for name, its in all_of.items() if name not in without}
     return {name: all_of[name][0] for name in COLUMNS if name in all_of}, mistakes
 
 

@@ -164,6 +164,8 @@ SAME = "Ada,D’Løve Lace,ada@home.test,backend"
         ("Ada,Lovelace,ada@people.test,Data", "Status", "Rejected", "Test", False),
         (SAME, "Take the test?", "At the dentist", "Yes", True),
         (SAME, "RSVP", "At the dentist", "Going", True),
+        (SAME, "Will attend the online test", "No", "Yes", True),
+        (SAME, "Coding test", "Withdrew", "To send", True),
         (SAME, "Recommended", "Hire", "Yes", False),
         (SAME, "Status", "New", "Test", False),
         (SAME, "Keen?", "Yes 12/11", "Yes", False),
@@ -212,6 +214,7 @@ def test_what_is_wrong_with_ignore(read: Read, tmp_path: Path) -> None:
 REMARKED = """
 Grace Hopper (withdrawn) | Grace Hopper [do not contact] | REJECTED - Grace Hopper
 Grace Hopper – declined 3 Nov | Grace Hopper (abgelehnt) | 山田太郎（辞退）| A Lee (on hold)
+Grace Hopper - on hold | Grace Hopper – OUT | Grace Hopper - NO | Grace Hopper - already tested
 """
 NOT_REMARKED = """
 Ann Rejected | Grace Hold | Yes No | Ann Lee-Declined | Hired Archer | Ann Lee - Rome | A (Top) Lee

@@ -230,11 +230,9 @@ FINE: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     (HEAD[:-1] + ",Referred by\n" + ADA[:-1] + ",mia@corp.test\n,,,noa@corp.test\n",
      {}, [f"{rules.ELSEWHERE}: "]),
     (HEAD[:-1] + ",Cover\n" + ADA[:-1] + ',"Hi,\n\nwrite to ada@home.test\nAda, Bonn"\n', {}, []),
-    (
-        "Name,First name,Last name,Email\nB. C,Ada,Lovelace,ada@people.test\n",
-        {},
-        ["not sent: Name"],
-    ),
+    ("Name,First name,Last name,Email\nB C,Ada,Lovelace,ada@people.test\n", {}, ["not sent: Name"]),
+    ("Name,First name,Last name,Email\nAda Lovelace,,,ada@people.test\n",
+     {"split_name": True}, ["not sent: First name, Last name"]),
     # Blank lines, totals and footers.
     (HEAD + "\n\n,,\n" + ADA + "\n \n", {}, []),
     (HEAD + ADA + "\nTotal,,1\nPage 1 of 3,,\n", {}, ['"Total"', '"Page 1 of 3"']),

@@ -129,7 +129,7 @@ def filtered(sheet: Any) -> None:
                 "E1: Decide who is invited. On hold? has empty 1, x 1. Write one of these lines "
                 "under candidates:\n"
                 '    To invite only those without it:  where: {On hold?: ""}\n'
-                "    If it decides nothing:  ignore: [On hold?]"
+                "    If a column decides nothing:  ignore: [On hold?]"
             ],
         ),
     ],
