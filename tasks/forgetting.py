@@ -44,8 +44,7 @@ def ordered(folders: Iterable[Path], email: str, *, empty: bool = False) -> list
     for table in (each for folder in folders for each in sorted(folder.glob(f"*{ORDERS}"))):
         with orders(table) as rows:
             theirs = {k: r for k, r in rows.items() if email_key(r["email1"]) == email_key(email)}
-            if theirs:
-                found.append(table)
+            found += [table] if theirs else []
             if theirs and empty:
                 write(table, rows | {number: {"id": number, **nothing} for number in theirs})
     return found
@@ -63,9 +62,8 @@ def remove_outputs(folder: Path, known: Sequence[Known], folders: Paths) -> tupl
     removed: list[Path] = []
     changed: list[Path] = []
     for file in sorted({*_outputs(folder, folders), *fetched.glob("*")}) if signs else ():
-        if file.is_symlink() or not os.access(file, os.R_OK) or not file.is_file():
-            continue
-        if str(file) in read or not _names(file, signs):
+        unread = file.is_symlink() or not os.access(file, os.R_OK) or not file.is_file()
+        if unread or str(file) in read or not _names(file, signs):
             continue
         ours = file.parent == fetched or (written_by_us(file) and not who_reads(file, *folders))
         with suppress(OSError):

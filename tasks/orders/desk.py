@@ -82,15 +82,17 @@ class Desk:
         table, definition = self._table(key)
         with orders(table) as rows:
             before = rows.setdefault(order["id"], order)
+            with self._ledger.reading() as session:
+                email1, state = _invitation(session, key, email_key(order["email1"]))
+            if state is State.GIVEN_UP and not email1:
+                raise HTTPException(409, FORGOTTEN)
             if before | {"withdrawn": ""} != order:
                 raise HTTPException(409, ANOTHER)
             if before["withdrawn"]:
                 raise HTTPException(409, "this order was withdrawn; order with another id")
-            with self._ledger.reading() as session:
-                email1, state = _invitation(session, key, email_key(order["email1"]))
             if state is State.GIVEN_UP:  # no run would send to them
                 typed = command("withdraw", key, "EMAIL", "--undo")
-                raise HTTPException(409, WITHDRAWN.format(typed) if email1 else FORGOTTEN)
+                raise HTTPException(409, WITHDRAWN.format(typed))
             if before is order:
                 _check(table, definition, order, rows.values())
                 write(table, rows)
