@@ -66,7 +66,7 @@ data/campaigns data/decisions/test_privacy
 data/store
     file.stat().st_nlink > 1 => False
     if identity(path) != identity(number): => if False:
-    older if receipt.mark > mark else None => None
+    if receipt.mark > mark else None => if False else None
     receipt.ledger != session.exec(select(LedgerId.uuid)).one() => False
     != before and not behind => != before
     os.pread(self._lock, SIGN, 0) != self._sign: => False:

@@ -329,9 +329,9 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
 
 
 def has_remark_beside(value: str) -> bool:
-    """Whether a value has an excluding remark, in brackets or beside a dash."""
-    parts, asides = _DASH.split(value), _BRACKETS.findall(value)
-    said = asides if len(parts) == 1 else [*asides, *parts]
+    """Whether a remark excludes, in brackets, beside a dash, or behind two words and a comma."""
+    parts = _DASH.split(re.sub(r"(?<=\S)\s+[^\s,]+,", " - ", value))
+    said = [*_BRACKETS.findall(value), *(parts if parts[1:] else ())]
     return any(excludes(each) or answer(each) in {"no", "hold"} for each in said)
 
 

@@ -146,9 +146,8 @@ def read_table(
     table = Table(grid, titles, header, by_field, rows, mistakes, notes, excluding)
     if "email1" in by_field:
         _sift(table, grid.rows[:at], columns)
-    unsent = [title for at, title in enumerate(titles) if title and at not in by_field.values()]
-    if unsent:
-        table.notes.append(f"{grid.whole}: columns that are not sent: {', '.join(unsent)}")
+    rest = [title for at, title in enumerate(titles) if title and at not in by_field.values()]
+    table.notes += [f"{grid.whole}: columns that are not sent: {', '.join(rest)}"] if rest else []
     return table
 
 
@@ -199,9 +198,8 @@ def _chosen(
     options = named if named or sheet else grids if len(grids) == 1 else fitting
     if len(options) == 1:
         full = [g for g in grids if any(is_address(cell) for _, row in g.rows for cell in row)]
-        others = [g for g in grids if g is not options[0] and any(g is it for it in fitting + full)]
         also = "this sheet has email addresses as well, and is not read"
-        return options[0], [f"{other.whole}: {also}" for other in others]
+        return options[0], [f"{each.whole}: {also}" for each in full if each is not options[0]]
     heads = [f"{shown(grid.sheet)} ({headers_shown(_top(grid, columns))})" for grid in grids]
     message = f"there is no sheet {shown(sheet)}; found {'; '.join(heads)}"
     if not sheet:
@@ -250,11 +248,12 @@ def _columns(
             mistakes.append(Mistake(grid.place(header, places[1]), why, name))
     if {"last_name", "full_name"} <= all_of.keys() and "full_name" not in columns:
         at, last = all_of["full_name"][0], all_of["last_name"][0]
-        body = ([*cells, *[""] * len(titles)] for row, cells in grid.rows if row > header)
+        body = [[*cells, *[""] * len(titles)] for row, cells in grid.rows if row > header]
         names = [[{*comparable(row[n]).split()} for n in (at, last)] for row in body if row[last]]
         in_parts = "first_name" in all_of or (names and not any(a >= b for a, b in names))
-        wholly = not names and "last_name" not in columns  # Calendly fills in whole names alone
-        without = PERSON[1:3] if wholly else PERSON[:1] if in_parts else ()
+        # Calendly fills in whole names, and hardly any of their parts.
+        few = 2 * len(names) < sum(bool(row[at]) for row in body) and "last_name" not in columns
+        without = PERSON[1:3] if few and "first_name" in all_of else PERSON[:1] if in_parts else ()
         all_of = {name: its for name, its in all_of.items() if name not in without}
     return {name: all_of[name][0] for name in COLUMNS if name in all_of}, mistakes
 
@@ -262,6 +261,9 @@ def _columns(
 def _sift(table: Table, above: Sequence[FileRow], columns: Mapping[str, str]) -> None:
     """Keep only the rows that may be people, and report people in the others."""
     grid, width, known = table.grid, len(table.headers), {*table.by_field.values()}
+    if len(table.rows) > MOST_ROWS:  # too long to look at each
+        why = f"there are more than {MOST_ROWS:,} rows; split them up"
+        table.rows, table.mistakes = [], [*table.mistakes, Mistake(grid.whole, why)]
     person = [table.by_field[name] for name in PERSON if name in table.by_field]
     # Sorting a sheet can move its header among the people.
     found = [(grid.place(n, person[-1]), ABOVE) for n, cells in above if is_person(cells, person)]
@@ -304,8 +306,6 @@ def _sift(table: Table, above: Sequence[FileRow], columns: Mapping[str, str]) ->
             nobody.append(f"{grid.place(row)} {shown(next(iter(filled.values())))}")
     for what, where in ((FOOTERS, nobody), (ELSEWHERE, [*map(str, outside)])):
         table.notes += [f"{what}: {some(where)}"] if where else []
-    if len(people) > MOST_ROWS:
-        people, found = [], [(grid.whole, f"there are more than {MOST_ROWS:,} rows; split them up")]
     table.rows = people
     table.mistakes += [Mistake(*each) for each in found]
 

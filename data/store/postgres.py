@@ -52,9 +52,8 @@ def alone(connection: Connection) -> None:
     connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _ALONE})
 
 
-# Which server, timeline, database and table this is: others once a dump was restored.
+# Which server, database and table this is: others once a dump was restored.
 IDENTITY = text("""
-    SELECT concat_ws('-', system_identifier, timeline_id, oid, 'ledger'::regclass::oid)
-    FROM pg_control_system(), pg_control_checkpoint(), pg_database
-    WHERE datname = current_database()
+    SELECT concat_ws('-', system_identifier, oid, 'ledger'::regclass::oid)
+    FROM pg_control_system(), pg_database WHERE datname = current_database()
 """)

@@ -86,10 +86,11 @@ def check(ledger: Ledger, key: str, service: str, file: Path) -> None:
         new = [each for each, said in zip(found, says, strict=True) if said not in accepted]
         stops = [_against(session, *each, key, service) for each in new]
         server = session.scalar(postgres.IDENTITY) if ledger.on_a_server else ""
-        known = _newest(session, SERVER, "")
-    if server and known is None:
+        stood = session.exec(select(Decision.value).where(Decision.word == SERVER)).all()
+    known = {each for value in stood for each in value["says"]}
+    if server and not known:
         _note(ledger, SERVER, "", [server])  # where the ledger is first used
-    elif server not in (known or [server]):
+    elif server and server not in known:
         stops.append("The database was restored or moved")
     if evidence := next(filter(None, stops), None):
         _note(ledger, REFUSED, key, [*says, server])

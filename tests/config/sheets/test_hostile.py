@@ -114,7 +114,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "tags.xls": (lambda: b"<html><table><tr><td>" + b"<a <!-- <![" * 1_000_000, "is empty"),
     "wide.csv": (lambda: HEADER + b",".join([b"x"] * 5_000_000), files.TOO_LARGE),
     "wide-header.csv": (lambda: b",".join([b"Email"] * 16_384), "16384 columns for email1"),
-    "cells.csv": (lambda: HEADER + b"1,1,1,1,1,1,1,1\n" * 2_900_000, "has 8 columns"),
+    "cells.csv": (lambda: HEADER + b"1,1,1,1,1,1,1,1\n" * 2_900_000, "more than 250,000 rows"),
     "many.csv": (lambda: HEADER + b"a,b,\n" * 300_000, "more than 250,000 rows"),
     "quote.csv": (lambda: HEADER + b'"' + b"a,b,c\n" * 100_000, text.STRAY_QUOTE),
     "large.csv": (lambda: bytes(files.LARGEST + 1), "this file is larger than 48 MB"),

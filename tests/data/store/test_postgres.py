@@ -4,6 +4,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from sqlalchemy import make_url
 
 from data.store import ledger as module
 from data.store import receipts
@@ -52,17 +53,22 @@ def test_it_plans_by_the_people_that_were_taken_in(new_url: str) -> None:
     assert sorted(counted) == [2, 6]
 
 
-def test_a_copy_of_it_sends_nothing_until_a_person_accepts_it(
+def test_each_copy_of_it_sends_nothing_until_a_person_accepts_it(
     new_url: str, postgres: Postgres, tmp_path: Path
 ) -> None:
     """Even where no receipts are: on another machine, with another folder."""
-    of = "https://api.example.com", tmp_path / "backend.yaml"
+    of, why = ("https://api.example.com", tmp_path / "backend.yaml"), ("Ada", "it was moved")
     with Ledger.open(new_url) as ledger:
         receipts.check(ledger, "backend", *of)
-    with Ledger.open(postgres.database(str(ledger.url.database))) as copy:
-        with pytest.raises(receipts.NotTheNewest, match="restored or moved"):
-            receipts.check(copy, "backend", *of)
-        with copy.writing() as session:
-            receipts.accept(session, "backend", "Ada", "nobody was invited since")
+    for key in ("backend", "frontend"):
+        new_url = postgres.database(str(make_url(new_url).database))
+        with Ledger.open(new_url) as moved:
+            with pytest.raises(receipts.NotTheNewest, match="restored or moved"):
+                receipts.check(moved, key, *of)
+            with moved.writing() as session:
+                receipts.accept(session, key, *why)
+    with Ledger.open(new_url) as moved:
+        with moved.writing() as session:
+            receipts.accept(session, "backend", *why)  # which was stopped at the first place
         for key in ("backend", "frontend"):
-            receipts.check(copy, key, *of)
+            receipts.check(moved, key, *of)
