@@ -40,7 +40,7 @@ def _checked(read: Callable[[str], Any]) -> AfterValidator:
 def checked_name(typed: str) -> str:
     """Return a name as typed. Raises ValueError with what was wanted if it is no name."""
     if odd := re.search(r"[~;|→❌✗✘✖]|\s/|/\s", typed):
-        raise ValueError(f"a name; {odd[0].strip()} looks like a remark: delete it, or this row")
+        raise ValueError(f"a name without {odd[0].strip()} in it; correct it, or delete this row")
     counts = any(map(str.isdigit, typed)) and not any(map(str.isalpha, typed))
     if counts or typed in {"TRUE", "FALSE"} or _NO_NAME.search(typed):
         raise ValueError("a name, which is no number, no date, no TRUE, no address and has no :")

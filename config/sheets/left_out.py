@@ -330,7 +330,7 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
 
 def has_remark_beside(value: str) -> bool:
     """Whether a remark excludes, in brackets, beside a dash, or behind two words and a comma."""
-    parts = _DASH.split(re.sub(r"(?<=\S)\s+[^\s,]+,", " - ", value))
+    parts = _DASH.split(re.sub(r"(?<=\S)(\s+[^\s,]+)\s*,(?=\s*\w\w)", r"\1 - ", value))
     said = [*_BRACKETS.findall(value), *(parts if parts[1:] else ())]
     return any(excludes(each) or answer(each) in {"no", "hold"} for each in said)
 

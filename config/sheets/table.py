@@ -250,10 +250,10 @@ def _columns(
         at, last = all_of["full_name"][0], all_of["last_name"][0]
         body = [[*cells, *[""] * len(titles)] for row, cells in grid.rows if row > header]
         names = [[{*comparable(row[n]).split()} for n in (at, last)] for row in body if row[last]]
+        both = "first_name" in all_of and columns.keys().isdisjoint(PERSON[1:3])
         in_parts = "first_name" in all_of or (names and not any(a >= b for a, b in names))
-        # Calendly fills in whole names, and hardly any of their parts.
-        few = 2 * len(names) < sum(bool(row[at]) for row in body) and "last_name" not in columns
-        without = PERSON[1:3] if few and "first_name" in all_of else PERSON[:1] if in_parts else ()
+        few = 2 * len(names) < sum(bool(row[at]) for row in body)  # as Calendly fills them in
+        without = PERSON[1:3] if few and both else PERSON[:1] if in_parts else ()
         all_of = {name: its for name, its in all_of.items() if name not in without}
     return {name: all_of[name][0] for name in COLUMNS if name in all_of}, mistakes
 

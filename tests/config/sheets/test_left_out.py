@@ -214,10 +214,10 @@ def test_what_is_wrong_with_ignore(read: Read, tmp_path: Path) -> None:
 REMARKED = """
 Grace Hopper (withdrawn) | Grace Hopper [do not contact] | REJECTED - Grace Hopper
 Grace Hopper – declined 3 Nov | Grace Hopper (abgelehnt) | 山田太郎（辞退）| A Lee (on hold)
-Grace Hopper - on hold | Grace Hopper – OUT | Grace Hopper - NO | A B - already tested | "A B, rej"
+Grace Hopper - on hold | Grace Hopper – OUT | Grace Hopper - NO | "A B - rejected, May" | "A B, rej"
 """
 NOT_REMARKED = """
-Ann Rejected | "Hold, Ann" | Yes No | Ann Lee-Declined | Hired Archer | Ann Lee - Rome | A (Top) Lee
+Ann Rejected | "A Hold, N" | Yes No | Ann Lee-Declined | Hired Archer | Ann Lee - Rome | A (Top) Lee
 """
 
 

@@ -14,7 +14,7 @@ BOB = "Bob,Byron,bob@people.test\n"
 EVE = "Eve,Epsilon,eve@people.test\n"
 NO_NAME = ", which is no number, no date, no TRUE, no address and has no :"
 STRUCK = "; ~ looks like a strike-through: delete this row, or the ~"
-REMARK = "; ~ looks like a remark: delete it, or this row"
+REMARK = " without ~ in it; correct it, or delete this row"
 MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     # Nothing is quoted of what may be no table: it may be a secret.
     (
