@@ -44,7 +44,7 @@ ELSEWHERE = "also on another sheet"
 TWO_SHEETS = "To leave these rows out:  hidden_rows: skip  To invite them, change that sheet."
 DELETE = "Delete these rows, or remove the remark."
 LIST = "Some cells name people of other rows: delete the rows of these people, and empty the cells."
-TITLE = "Write a short header, such as Remarks, above that column, and check again."
+TITLE = "Write a short header of its own above that column, such as Remarks, and check again."
 Where = Mapping[str, Sequence[str]]
 Counts = Mapping[str, int]  # how many rows have each value, the most frequent first
 
@@ -169,7 +169,7 @@ def deciding_columns(
 
     With `unknown`, also columns without a known word, if people differ in them.
     """
-    named = {*map(compared, decided)}
+    named, titles = {*map(compared, decided)}, [*map(compared, table.headers)]
     person = _person(table)
     sent = {*table.by_field.values()} - person
     listed = {comparable(it) for it in (*table.names.values(), *table.frame.get("email1", ()))}
@@ -192,17 +192,16 @@ def deciding_columns(
         what = f"{title} has {each}"
         if beside or not title or is_titled(title, "remarks"):
             what = f"{title or 'A column without a header'} has a remark in {_listed(texts, table)}"
-        if beside or not title:
+        # YAML takes a key of at most 1,024 characters, and one of two columns has none of its own.
+        if beside or not 0 < len(title) <= 500 or titles.count(compared(title)) > 1:
             yield Finding(what, table.place(next(iter(texts)), column), DELETE if beside else TITLE)
         else:
             blank = re.sub("[<>@]", " ", each).replace('"', "'")  # a blank has none inside
             keep, blank = _keep(title, counts), f"<keep which? {blank}>"
             place = table.place(table.header, column)
             told = some([shown(value) for value in deciding if excludes(value)])
-            them = listed & {*map(comparable, deciding)}
-            is_list = them and not pattern("duplicate").search(worded(title))
-            do = LIST if is_list and says("out", title, title=True) else ""
-            do = TITLE if len(title) > 500 else do  # YAML takes at most 1,024 before a colon
+            is_list = listed & {*map(comparable, deciding)} and says("out", title, title=True)
+            do = LIST if is_list and not pattern("duplicate").search(worded(title)) else ""
             yield Finding(what, place, do, title, blank, keep, told)
 
 
@@ -329,8 +328,8 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
 
 
 def has_remark_beside(value: str) -> bool:
-    """Whether a remark excludes, in brackets, beside a dash, or behind two words and a comma."""
-    parts = _DASH.split(re.sub(r"(?<=\S)(\s+[^\s,]+)\s*,(?=\s*\w\w)", r"\1 - ", value))
+    """Whether a remark excludes, in brackets, beside a dash, or behind a comma (not `Vu, No`)."""
+    parts = _DASH.split(_COMMA.sub(r"\1 - ", value))
     said = [*_BRACKETS.findall(value), *(parts if parts[1:] else ())]
     return any(excludes(each) or answer(each) in {"no", "hold"} for each in said)
 
@@ -413,6 +412,7 @@ def _listed(them: Mapping[int, str], table: Table) -> str:
 
 _BRACKETS = re.compile(r"[(\[（【]([^()\[\]（）【】]*)[)\]）】]")
 _DASH = re.compile(r"\s+[-–—]+|[-–—]+\s+|[–—]")
+_COMMA = re.compile(r"(?<=\S)(\s+[^\s,]+)\s*,(?=\s*\w\w)|[,;](?=\s*[a-z]{3})")
 REMARK = re.compile(rf"{_BRACKETS.pattern}|{_DASH.pattern}")  # beside a name
 # A number, a date, a time or an address.
 _DATE = re.compile(r"(?=.*?\d[./:-]\d)[\W\d_TZ]*")
