@@ -217,7 +217,7 @@ Grace Hopper – declined 3 Nov | Grace Hopper (abgelehnt) | 山田太郎（辞�
 Al Ray - on hold | Al Ray – OUT | Al Ray - NO | "A B - rejected, May" | "A B, rej" | "B, rej"
 """
 NOT_REMARKED = """
-A Rejected | "A Hold, N" | "Ro, Assunta" | Yes No | A L-Declined | Hired Lee | A-Rome | A (Top) Lee
+A Rejected | "A Hold, N" | "Ro, Assunta" | Yes No | A L-Declined | Hired Lee | A - Rome | A (Top) L
 """
 
 
