@@ -411,8 +411,8 @@ def _listed(them: Mapping[int, str], table: Table) -> str:
 
 
 _BRACKETS = re.compile(r"[(\[（【]([^()\[\]（）【】]*)[)\]）】]")
-_DASH = re.compile(r"\s+[-–—]+|[-–—]+\s+|[–—]")
-_COMMA = re.compile(r"(?<=\S)(\s+[^\s,]+)\s*,(?=\s*\w\w)|[,;](?=\s*[a-z]{3})")
+_DASH = re.compile(r"\s+[-–—−]+|[-–—−]+\s+|[–—−]")
+_COMMA = re.compile(r"(?<=\S)(\s+[^\s,]+)\s*,(?=\s*\w\w)|,(?=\s*[a-z]{3})|[;，、；]")
 REMARK = re.compile(rf"{_BRACKETS.pattern}|{_DASH.pattern}")  # beside a name
 # A number, a date, a time or an address.
 _DATE = re.compile(r"(?=.*?\d[./:-]\d)[\W\d_TZ]*")
