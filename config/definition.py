@@ -39,7 +39,7 @@ def _checked(read: Callable[[str], Any]) -> AfterValidator:
 
 def checked_name(typed: str) -> str:
     """Return a name as typed. Raises ValueError with what was wanted if it is no name."""
-    if odd := re.search(r"[~→❌✗✘✖]|\s/\s", typed):
+    if odd := re.search(r"[~→❌✗✘✖🚫⛔👎🔴†]|\*+$|\s/\s", typed):
         raise ValueError(f"a name without {odd[0].strip()} in it; correct it, or delete this row")
     counts = any(map(str.isdigit, typed)) and not any(map(str.isalpha, typed))
     if counts or typed in {"TRUE", "FALSE"} or _NO_NAME.search(typed):

@@ -97,7 +97,8 @@ def choose(table: Table, spec: "PeopleTable", people: "People") -> list[int]:
     said = [each for each in decided if each.told or not spec.where]
     people.ignored += [f"{each.title} ({each.told})" if each.told else each.title for each in said]
     people.apart = _apart(table, rows, known)
-    above = ((row, " ".join(cells).strip()) for row, cells in table.grid.rows if row < table.header)
+    above = [(row, " ".join(cells).strip()) for row, cells in table.grid.rows if row < table.header]
+    above += [(row, it) for (row, _), it in table.grid.comments.items() if row not in table.names]
     people.remarks += [f"row {row} says {shown(text)}" for row, text in above if says("out", text)]
     sent, looked_at = {*table.by_field.values()}, {*map(compared, known)} | ignore
     for at, title in enumerate(table.headers):
@@ -436,8 +437,7 @@ def line(where: Mapping[str, Sequence[str]]) -> str:
 
 def in_yaml(text: str) -> str:
     """Write a text as YAML reads it, in quotes if it needs them."""
-    bare = re.fullmatch(r"[^\W\d_](?:[\w -]*[^\W_])?\??", text)
-    is_text = bare and text.casefold() not in {"null", "true", "false"}
+    is_text = re.fullmatch(r"(?!(?i:null|true|false)$)[^\W\d_](?:[\w -]*[^\W_])?\??", text)
     return text if is_text else json.dumps(text, ensure_ascii=False)
 
 

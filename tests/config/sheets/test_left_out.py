@@ -243,14 +243,14 @@ Visa sponsorship needed: No | Yes; Marketing consent: no | yes; Eligible: t | f
 Comment: strong | please do NOT contact, she withdrew; Recruiter remarks: withdrew on Tuesday |
 Notes: already invited |; Job Name: Backend | Designer; jobReqId: 1 | 2; Stelle: Bäcker | Maler
 Role: Staff |; Ticket Type: A | B; Test sent on: 2026-11-02 |; Invited: no | no; Applicant: y | n
-Avis: Favorable | Défavorable | Favorable | En attente; Test date: 2026-10-21 |
-Source: Rejected |; HR: sent 12/11 |; Mail: Invited | Paid; Attendance: Attending | Cancelled
+Avis: Favorable | Défavorable | Favorable | En attente; Test date: 2026-10-21 |; Source: Rejected |
+HR: sent 12/11 |; Mail: Invited | Paid; Attendance: Attending | Cancelled
 Verdict: Hire | Strong Hire | No Hire; Fit: is fit | is Not fit; Go: go | no go; Send: checked |
 Decision: Yes 12/11 | No 12/11; Verdict: Hire 4.5/5 | No hire 2.0/5; Chat: Yes,1/11 | 2 - No
-Stage: 1 | 2; Stage: Call 12.11. | Onsite 14.11.; Invite?: yes | Hold until 12/12
-Shortlist: ✔️ |; HM: fine | good | ❌; Go: fine | good | No\u200b; Use: I accept | I do not accept
-Passed: attended | didn’t attend; Coding test: Completed | Not started; Take-home: 2026-11-02 |
-Eignung: sehr passend | nicht sehr passend; Withdrawn: out |; Invité le: 12/11 |; on_hold: May 1 |
+Stage: 1 | 2; Stage: Call 12.11. | Onsite 14.11.; Invite?: yes | Hold until 12/12; Shortlist: ✔️ |
+HM: fine | good | ❌; HM: fine | 👎; Go: fine | good | No\u200b; Use: I accept | I do not accept
+Passed: attended | didn’t attend; Take-home: 2026-11-02 |; Eignung: gut passend | nicht gut passend
+Withdrawn: out |; Invité le: 12/11 |; on_hold: May 1 |; Coding test: Completed | Not started
 """
 NOTHING = """
 Status: Active | Active; Status: |; Opt-in: Yes | yes; Opt-in: |; Invite?: yes | Yes

@@ -194,11 +194,12 @@ def with_red_among_bands(sheet: Any) -> None:
 def test_a_row_may_be_marked(read: Read, change: Callable[[Any], None], out: str | None) -> None:
     """By a colour, a comment, or another sheet; `hidden_rows` decides."""
     rows = [[f"A{chr(96 + n)}", "Byron", f"a{n}@{'ab'[n > 7]}.test", "Web"] for n in range(2, 9)]
-    data = saved(HEAD, *rows, change=change)
+    data = saved(HEAD, *rows, change=lambda s: (noted(s, "B1", "Ac withdrew"), change(s)))
     questions = [each.message for each in read(data, "people.xlsx").mistakes]
     assert [out in each for each in questions if out] == ([True] if out else [])
     assert out or questions == []
     as_read = read(data, "people.xlsx", hidden_rows="read")
+    assert as_read.remarks == ['row 1 says "Ac withdrew"']  # of the header, so it marks no row
     skip = read(data, "people.xlsx", hidden_rows="skip")
     elsewhere = "another sheet" in (out or "")  # a question until that sheet is changed
     assert [len(as_read.ignored), len(as_read.mistakes)] == [bool(out) - elsewhere, elsewhere]
