@@ -154,8 +154,7 @@ def _person(table: Table) -> set[int]:
 
 def _coloured(table: Table, person: Sequence[int]) -> list[int]:
     """The rows with a fill on name and address that not all have; alternating ones are styling."""
-    found = table.grid.fills
-    fills = {row: tuple(found.get((row, at), 0) for at in person) for row, _ in table.rows}
+    fills = {n: tuple(table.grid.fills.get((n, at), 0) for at in person) for n, _ in table.rows}
     each = [*fills.values()]
     usual = [fill for fill, _ in Counter(each).most_common(2)]
     banded = len(each) > BANDS and all(len({*each[at::2]} & {*usual}) == 1 for at in (0, 1))
@@ -329,9 +328,9 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
 
 
 def has_remark_beside(value: str) -> bool:
-    """Whether a remark excludes, in brackets, beside a dash, or behind a comma (not `Vu, No`)."""
+    """Whether a remark excludes: in brackets, beside a dash or comma, or in small letters."""
     parts = _DASH.split(_COMMA.sub(r"\1 - ", value))
-    said = [*_BRACKETS.findall(value), *(parts if parts[1:] else ())]
+    said = [*_BRACKETS.findall(value), *(parts if parts[1:] else ()), *_BEHIND.findall(value)]
     return any(excludes(each) or answer(each) in {"no", "hold"} for each in said)
 
 
@@ -413,7 +412,8 @@ def _listed(them: Mapping[int, str], table: Table) -> str:
 
 _BRACKETS = re.compile(r"[(\[（【]([^()\[\]（）【】]*)[)\]）】]")
 _DASH = re.compile(r"\s+[-–—−]+|[-–—−]+\s+|[–—−]")
-_COMMA = re.compile(r"(?<=\S)(\s+[^\s,]+)\s*,(?=\s*\w\w)|,(?=\s*[a-z]{3})|[;，、；]")
+_COMMA = re.compile(r"(?<=\S)(\s+[^\s,]+)\s*,(?=\s*\w\w)|[;，、；]")
+_BEHIND = re.compile(r"(?<=\w),?\s+([a-z]{3}.*)")
 REMARK = re.compile(rf"{_BRACKETS.pattern}|{_DASH.pattern}")  # beside a name
 # A number, a date, a time or an address.
 _DATE = re.compile(r"(?=.*?\d[./:-]\d)[\W\d_TZ]*")
