@@ -70,7 +70,7 @@ def _twice(service: Sandbox, file: Path) -> int:
     code = max(code, app.run(["run", str(file), "--yes"]))
     again = len(service.entries()) - first
     print(f"\nThe first run made {first} requests, the second {again}.")
-    print("To write a campaign of your own: campaign new hiring.yaml")
+    print("To write a campaign of your own, go on with Install in README.md.")
     return code
 
 

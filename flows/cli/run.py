@@ -63,7 +63,7 @@ def run(
         del campaigns  # campaigns take memory; each flow reads its file again
         asks = not yes and not all(plan.nothing_due or plan.holds for plan in plans)
         if asks and not words.nobody_objects("Send this?"):
-            words.aside("Nothing was sent.")
+            words.aside(f"Nothing was sent. {words.then('run', *files)}")
             return 1
         if sys.stderr.isatty():
             words.aside("Getting Prefect ready …")  # getting ready takes seconds
