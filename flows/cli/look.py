@@ -138,19 +138,7 @@ def _line(event: Event) -> str:
 
 
 def _more(made: Plan, read: CampaignFile) -> Iterator[str]:
-    """Who is gone, back or forgotten, what is unsure, the plan's code, and what to type."""
-    intake = made.intake
-    for people, what in (
-        (intake.gone, "not in this file, or filtered out"),
-        (intake.back, "back in the file"),
-    ):
-        if people:
-            many = words.counted(len(people), "candidate is", "candidates are")
-            rest = ", …" if len(people) > words.NAMED else ""
-            yield f"  {many} {what}: {', '.join(people[: words.NAMED])}{rest}"
-    if intake.forgotten:
-        many = words.counted(intake.forgotten, "candidate was", "candidates were")
-        yield f"  {many} forgotten on request; remove them from the file as well"
+    """What is unsure, the plan's code, and what to type."""
     if made.unsure:
         many = words.counted(made.unsure, "request has", "requests have")
         yield f"  unsure    {many} an unknown result"

@@ -145,6 +145,18 @@ def planned(plan: "Plan", campaign: "CampaignFile") -> Iterator[str]:
         yield f"  waits     {hold.why}"
         if hold.type_this:
             yield f"            {hold.type_this}"
+    intake = plan.intake
+    for people, what in (
+        (intake.gone, "not in this file, or filtered out"),
+        (intake.back, "back in the file"),
+    ):
+        if people:
+            many = counted(len(people), "candidate is", "candidates are")
+            rest = ", …" if len(people) > NAMED else ""
+            yield f"  {many} {what}: {', '.join(people[:NAMED])}{rest}"
+    if intake.forgotten:
+        many = counted(intake.forgotten, "candidate was", "candidates were")
+        yield f"  {many} forgotten on request; remove them from the file as well"
     yield from (f"  {heading} {said}" for heading, said in attention(campaign))
 
 
