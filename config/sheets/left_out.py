@@ -411,9 +411,9 @@ def _listed(them: Mapping[int, str], table: Table) -> str:
 
 
 _BRACKETS = re.compile(r"[(\[（【]([^()\[\]（）【】]*)[)\]）】]")
-_DASH = re.compile(r"\s+[-–—−]+|[-–—−]+\s+|[–—−]")
+_DASH = re.compile(r"(?<!\s)\s+[-–—−]+|(?<![-–—−])[-–—−]+\s+|[–—−]")
 _COMMA = re.compile(r"(?<=\S)(\s+[^\s,]+)\s*,(?=\s*\w\w)|[;，、；]")
-_BEHIND = re.compile(r"(?<=\w),?\s+([a-z]{3}.*)")
+_BEHIND = re.compile(r"^(?=.*[A-Z]).*?\w,?\s+([a-z]{2}.*)")  # all small letters may be a name
 REMARK = re.compile(rf"{_BRACKETS.pattern}|{_DASH.pattern}")  # beside a name
 # A number, a date, a time or an address.
 _DATE = re.compile(r"(?=.*?\d[./:-]\d)[\W\d_TZ]*")

@@ -213,11 +213,11 @@ def test_what_is_wrong_with_ignore(read: Read, tmp_path: Path) -> None:
 
 REMARKED = """
 Grace Hopper (withdrawn) | Grace Hopper [do not contact] | REJECTED - Grace Hopper
-Grace Hopper – declined 3 Nov | Grace Hopper (abgelehnt) | 山田太郎（辞退）| Ann Lee withdrew
+Grace Hopper – declined 3 Nov | Grace Hopper (abgelehnt) | 山田太郎（辞退）| A Lee do not contact
 Al Ray - on hold | A Ray – OUT | A Ray - NO | "A B - rejected, May" | "A B, rej" | "B, rej" | B; Rej
 """
 NOT_REMARKED = """
-A Rejected | Jan van der Offen | "A Hold, N" | "Ro, Assunta" | A L-Declined | A - Rome | A (Top) L
+A Rejected | tim drop | "A Hold, N" | "Ro, Assunta" | A L-Declined | A - Rome | A (Top) L
 """
 
 
